@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::change_effect::ChangeEffect;
 use crate::declarations::{only_declares, public_names};
+use crate::file_pattern::{expand_braces, matches_pattern};
 use crate::file_role::{FileRole, is_generated_text};
 use crate::language::Language;
 use crate::project_tree::ProjectTree;
@@ -287,30 +288,11 @@ fn adds_definition(change: &FileChange, language: Language) -> bool {
     public_names(new, language).iter().any(|name| !known.contains(name))
 }
 
-/// Returns true if a path matches a pattern: `*` stands for any signs but `/`, `**` for any.
-pub(crate) fn matches_path(pattern: &str, path: &str) -> bool {
-    fn matches(pattern: &[u8], path: &[u8]) -> bool {
-        match pattern {
-            [] => path.is_empty(),
-            [b'*', b'*', rest @ ..] => {
-                let rest = rest.strip_prefix(b"/").unwrap_or(rest);
-                (0..=path.len()).any(|from| {
-                    (from == 0 || rest.is_empty() || path[from - 1] == b'/')
-                        && matches(rest, &path[from..])
-                })
-            }
-            [b'*', rest @ ..] => {
-                let end = path.iter().position(|byte| *byte == b'/').unwrap_or(path.len());
-                (0..=end).any(|from| matches(rest, &path[from..]))
-            }
-            [first, rest @ ..] => path.first() == Some(first) && matches(rest, &path[1..]),
-        }
-    }
-    // A folder stands for everything in it.
+/// Returns true if a path matches a pattern of the settings. A folder stands for everything in it.
+fn matches_path(pattern: &str, path: &str) -> bool {
     let pattern = pattern.trim_start_matches("./");
     let whole = if pattern.ends_with('/') { format!("{pattern}**") } else { pattern.to_owned() };
-    // Patterns of many stars would take exponential time.
-    whole.matches('*').count() <= 8 && matches(whole.as_bytes(), path.as_bytes())
+    expand_braces(&whole).iter().any(|pattern| matches_pattern(pattern, path))
 }
 
 #[cfg(test)]
@@ -326,6 +308,7 @@ mod tests {
             ("**/legacy/**", "src/legacy/a.py", true),
             ("src/*.py", "src/a.py", true),
             ("src/a.py", "src/a.pyc", false),
+            ("src/*.{ts,tsx}", "src/a.tsx", true),
         ] {
             assert_eq!(matches_path(pattern, path), expected, "{pattern} {path}");
         }

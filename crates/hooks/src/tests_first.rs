@@ -3,6 +3,7 @@
 //! The gate never allows a call: an answer that allows would skip the user's own permission prompt. A call that it accepts
 //! gets no answer.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use rutter_gates::{
 use rutter_memory::config::{GateMode, TestsFirstGateSettings};
 use rutter_memory::outcome::Outcome;
 use rutter_memory::project::files_named;
+use rutter_memory::quote::{escape_in_line, reads_like_instruction};
 use rutter_memory::{Clean, log};
 use rutter_runs::command_line::CommandLine;
 use rutter_runs::{RunKind, Verdict};
@@ -80,8 +82,9 @@ pub(crate) fn check_call(
                     continue;
                 }
                 let Some(because) = find_missing_red(call, &test) else { continue };
+                let [test, shown] = [&test, &file].map(|path| path_for_agent(path));
                 let reason = format!(
-                    "Tests first: run `{test}` and see it fail, then write `{file}`: {because}."
+                    "Tests first: run `{test}` and see it fail, then write `{shown}`: {because}."
                 );
                 (file, reason, because)
             }
@@ -90,7 +93,10 @@ pub(crate) fn check_call(
                 if !adds_definition && is_refactoring(call) {
                     continue;
                 }
-                let reason = render_denial(&file, &places, silent_test.as_deref());
+                let places: Vec<String> =
+                    places.iter().map(|place| path_for_agent(place).into_owned()).collect();
+                let silent_test = silent_test.as_deref().map(path_for_agent);
+                let reason = render_denial(&path_for_agent(&file), &places, silent_test.as_deref());
                 (file, reason, "no test".to_owned())
             }
         };
@@ -116,6 +122,15 @@ pub fn decide_change_in(
             names.iter().filter_map(|name| Some(name.split_once('.')?.0)).collect();
         files_named(root, &stems, MAX_TRACKED)
     })
+}
+
+/// Returns a path as an agent reads it. A name of the repository may be made to read like an instruction.
+fn path_for_agent(path: &str) -> Cow<'_, str> {
+    if reads_like_instruction(path) {
+        Cow::Borrowed("this file")
+    } else {
+        Cow::Owned(escape_in_line(path))
+    }
 }
 
 /// Applies the mode to a denial, and records it.
