@@ -50,15 +50,19 @@ pub(super) fn canonical_folder(path: &Path) -> PathBuf {
 /// Reads a regular file. Returns None if it does not exist or is larger than `limit`. Does not block on a pipe with
 /// that name.
 pub(super) fn read_regular_file(path: &Path, limit: u64) -> Option<Vec<u8>> {
+    let file = open_regular_file(path, limit)?;
+    let length = file.metadata().ok()?.len();
+    let mut bytes = Vec::with_capacity(usize::try_from(length + 1).ok()?);
+    file.take(limit + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= limit).then_some(bytes)
+}
+
+/// Opens a regular file of at most `limit` bytes. Never blocks.
+pub(super) fn open_regular_file(path: &Path, limit: u64) -> Option<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
     let found = file.metadata().ok()?;
-    if !found.is_file() {
-        return None;
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(found.len().min(limit) + 1).ok()?);
-    file.take(limit + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() as u64 <= limit).then_some(bytes)
+    (found.is_file() && found.len() <= limit).then_some(file)
 }
 
 /// Converts the bytes of a path in a file.

@@ -5,6 +5,7 @@
 //! file, so it may report fewer. Untracked and staged files are not counted.
 
 use std::collections::HashMap;
+use std::io::Read;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -22,6 +23,12 @@ const MAX_FILES: usize = 3_000;
 const MAX_NAME_BYTES: usize = 16 << 20;
 /// The bits of an entry's flags that have the length of its name, all set for a longer one.
 const MAX_FLAG_LENGTH: u16 = 0x0fff;
+/// Bytes of an index before its entries.
+const HEADER_BYTES: usize = 12;
+/// Longest entry of an index: names are shorter than the paths that a system allows.
+const MAX_ENTRY_BYTES: usize = 8 * 1024;
+/// Bytes of an index that are in memory at a time while it is searched.
+const CHUNK_BYTES: usize = 128 * 1024;
 /// Bytes of an entry before its name, without the hash.
 const ENTRY_BYTES: usize = 42;
 
@@ -68,11 +75,11 @@ pub fn changed_files(root: &Path, most: usize) -> Vec<String> {
 /// checkout.
 pub fn files_named(root: &Path, stems: &[&str], most: usize) -> Vec<String> {
     let Some((path, hash)) = find_index(root) else { return Vec::new() };
-    let Some(bytes) = place::read_regular_file(&path, MAX_SEARCHED_BYTES) else {
+    let Some(file) = place::open_regular_file(&path, MAX_SEARCHED_BYTES) else {
         return Vec::new();
     };
     let mut named = Vec::new();
-    let visited = visit_entries(&bytes, hash, |_, path| {
+    let visited = visit_paths(file, hash, CHUNK_BYTES, |path| {
         let last = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
         let stem = last.iter().position(|byte| *byte == b'.').map(|dot| &last[..dot]);
         let is_named = stem.is_some_and(|stem| stems.iter().any(|known| known.as_bytes() == stem));
@@ -139,62 +146,117 @@ fn visit_entries(
     hash: usize,
     mut visit: impl FnMut(GitIndexEntry, &[u8]),
 ) -> Option<usize> {
-    let number = |at: usize| -> Option<u32> {
-        Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
-    };
-    let version = number(4)?;
-    if bytes.get(..4)? != b"DIRC" || !(2..=4).contains(&version) {
-        return None;
+    let (mut reader, count) = EntryReader::new(bytes, hash)?;
+    let mut at = HEADER_BYTES;
+    for _ in 0..count {
+        let (entry, length) = reader.read(bytes.get(at..)?)?;
+        visit(entry, &reader.path);
+        at += length;
     }
-    let mut at = 12;
-    let mut name_bytes = 0;
-    // In version 4, a path repeats a part of the one before it.
-    let mut path: Vec<u8> = Vec::new();
-    for _ in 0..number(8)? {
-        let flags_at = at + ENTRY_BYTES - 2 + hash;
+    Some(at)
+}
+
+/// Calls `visit` with each path of an index file. Only a part of the file is in memory at a time: a hook would spend most of
+/// its time on the pages of a large index. Returns None if the index cannot be read to its end.
+fn visit_paths(
+    mut file: impl Read,
+    hash: usize,
+    chunk: usize,
+    mut visit: impl FnMut(&[u8]),
+) -> Option<()> {
+    let mut header = [0; HEADER_BYTES];
+    file.read_exact(&mut header).ok()?;
+    let (mut reader, count) = EntryReader::new(&header, hash)?;
+    let mut buffer = vec![0; chunk];
+    let (mut start, mut end, mut is_whole) = (0, 0, false);
+    for _ in 0..count {
+        if !is_whole && end - start < MAX_ENTRY_BYTES {
+            buffer.copy_within(start..end, 0);
+            (start, end) = (0, end - start);
+            while end < buffer.len() && !is_whole {
+                let read = file.read(&mut buffer[end..]).ok()?;
+                is_whole = read == 0;
+                end += read;
+            }
+        }
+        let (_, length) = reader.read(&buffer[start..end])?;
+        visit(&reader.path);
+        start = (start + length).min(end);
+    }
+    Some(())
+}
+
+/// Reads the entries of an index one after the other.
+struct EntryReader {
+    version: u32,
+    hash: usize,
+    /// The path of the last entry. In version 4, the next one repeats a part of it.
+    path: Vec<u8>,
+    /// Length of the repeated parts together.
+    repeated_bytes: usize,
+}
+
+impl EntryReader {
+    /// Reads the header. Returns the number of entries too.
+    fn new(bytes: &[u8], hash: usize) -> Option<(Self, u32)> {
+        let version = read_number(bytes, 4)?;
+        if bytes.get(..4)? != b"DIRC" || !(2..=4).contains(&version) {
+            return None;
+        }
+        let reader = Self { version, hash, path: Vec::new(), repeated_bytes: 0 };
+        Some((reader, read_number(bytes, 8)?))
+    }
+
+    /// Reads the entry at the start of the bytes. Returns it without its path, and its length.
+    fn read(&mut self, bytes: &[u8]) -> Option<(GitIndexEntry, usize)> {
+        let flags_at = ENTRY_BYTES - 2 + self.hash;
         let flags = u16::from_be_bytes(bytes.get(flags_at..flags_at + 2)?.try_into().ok()?);
-        let is_extended = version > 2 && flags & 0x4000 != 0;
+        let is_extended = self.version > 2 && flags & 0x4000 != 0;
         let mut name_at = flags_at + 2;
         let mut is_skipped = flags & 0x8000 != 0;
         if is_extended {
             is_skipped |= bytes.get(name_at)? & 0x40 != 0;
             name_at += 2;
         }
-        if version == 4 {
+        if self.version == 4 {
             let (cut, length) = read_git_varint(bytes.get(name_at..)?)?;
-            path.truncate(path.len().checked_sub(cut)?);
-            name_bytes += path.len();
-            if name_bytes > MAX_NAME_BYTES {
+            self.path.truncate(self.path.len().checked_sub(cut)?);
+            self.repeated_bytes += self.path.len();
+            if self.repeated_bytes > MAX_NAME_BYTES {
                 return None;
             }
             name_at += length;
         } else {
-            path.clear();
+            self.path.clear();
         }
         let rest = bytes.get(name_at..)?;
         // The flags have the length of a shorter name; in version 4 that of the whole path.
         let length = usize::from(flags & MAX_FLAG_LENGTH);
-        let is_known = version < 4
+        let is_known = self.version < 4
             && flags & MAX_FLAG_LENGTH != MAX_FLAG_LENGTH
             && rest.get(length) == Some(&0);
         let end = if is_known { length } else { rest.iter().position(|byte| *byte == 0)? };
-        path.extend(&rest[..end]);
-        let mode = number(at + 24)?;
+        self.path.extend(&rest[..end]);
+        let mode = read_number(bytes, 24)?;
         let entry = GitIndexEntry {
             path: Vec::new(),
-            seconds: number(at + 8)?,
-            nanoseconds: number(at + 12)?,
-            size: number(at + 36)?,
+            seconds: read_number(bytes, 8)?,
+            nanoseconds: read_number(bytes, 12)?,
+            size: read_number(bytes, 36)?,
             is_watched: !is_skipped && matches!(mode >> 12, 0o10 | 0o12),
         };
-        visit(entry, &path);
-        at = match version {
+        let length = match self.version {
             4 => name_at + end + 1,
             // Padded to a multiple of eight, with at least one zero.
-            _ => at + (name_at + end - at + 8) / 8 * 8,
+            _ => (name_at + end + 8) / 8 * 8,
         };
+        Some((entry, length))
     }
-    Some(at)
+}
+
+/// Reads a number of four bytes at an offset.
+fn read_number(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
 impl GitIndexEntry {
@@ -322,6 +384,39 @@ mod tests {
         assert_eq!(changed_files(root, 0), [""; 0]);
         assert_eq!(files_named(root, &["b", "a"], 10), ["a.txt", "src/b.txt"]);
         assert_eq!(files_named(root, &["longer"], 10), [""; 0]);
+    }
+
+    #[test]
+    fn chunks_have_the_same_paths() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = |arguments: &[&str]| {
+            let mut git = std::process::Command::new("git");
+            assert!(
+                git.args(arguments).current_dir(folder.path()).output().unwrap().status.success()
+            );
+        };
+        git(&["init", "-q"]);
+        for number in 0..3_000 {
+            let name = format!("folder{}/{}{number}.py", number % 7, "x".repeat(number % 90));
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::File::create(path).unwrap();
+        }
+        git(&["add", "."]);
+        for version in ["2", "3", "4"] {
+            git(&["update-index", "--index-version", version]);
+            let bytes = std::fs::read(folder.path().join(".git/index")).unwrap();
+            let (mut whole, mut chunked) = (Vec::new(), Vec::new());
+            visit_entries(&bytes, 20, |_, path| whole.push(path.to_owned())).unwrap();
+            visit_paths(&bytes[..], 20, MAX_ENTRY_BYTES + 100, |path| {
+                chunked.push(path.to_owned());
+            })
+            .unwrap();
+            assert_eq!((whole.len(), &whole), (3_000, &chunked), "version {version}");
+            for cut in [0, 11, 12, 100, bytes.len() / 2] {
+                assert!(visit_paths(&bytes[..cut], 20, CHUNK_BYTES, |_| {}).is_none(), "{cut}");
+            }
+        }
     }
 
     #[test]
