@@ -48,9 +48,7 @@ pub use hook::TestHook;
 pub use model::{ModelRequest, ModelThread, ScriptedModel};
 pub use process::ProcessEnding;
 pub use record::{HookResponse, ModelText, RecordedHookCall, RunRecord};
-pub use recorder::{
-    RecordedHookEnd, RecordedHookRun, hook_command, read_hook_runs, record_hook_run,
-};
+pub use recorder::{RecordedHookEnd, RecordedHookRun, read_hook_runs, record_hook_run};
 pub use sandbox::Sandbox;
 pub use scenario::EventScenario;
 pub use script::{ContentBlock, ModelScript, ModelTurn};

@@ -15,13 +15,13 @@ use rutter_gates::{
     decide_change, render_denial,
 };
 use rutter_memory::config::{GateMode, TestsFirstGateSettings};
+use rutter_memory::log::GateDecision;
 use rutter_memory::outcome::Outcome;
 use rutter_memory::project::files_named;
 use rutter_memory::quote::{escape_in_line, reads_like_instruction};
 use rutter_memory::{Clean, log};
 use rutter_runs::command_line::CommandLine;
 use rutter_runs::{RunKind, Verdict};
-use serde::Serialize;
 
 use super::{HookCall, HookResult, ReceivedEvent};
 use crate::bash_call::BashCall;
@@ -45,22 +45,6 @@ pub(crate) struct Objection {
     mode: GateMode,
     /// The text for the agent.
     reason: String,
-}
-
-/// A line of the log of the gates.
-#[derive(Debug, Serialize)]
-struct LoggedDecision<'a> {
-    gate: &'static str,
-    /// What was done: `observed`, `held`, `asked`, `denied`, `passed`.
-    done: &'static str,
-    project: &'a str,
-    session: &'a str,
-    tool: &'a str,
-    file: &'a str,
-    /// Why.
-    because: &'a str,
-    /// A checksum of the call's input.
-    call: &'a str,
 }
 
 /// Decides about a call. Returns None if it may go on.
@@ -152,18 +136,17 @@ fn object(
         GateMode::Ask => "asked",
         GateMode::Deny => "denied",
     };
-    let decision = LoggedDecision {
-        gate: "tests-first",
-        done,
-        project: call.located.key.as_str(),
-        session: &call.client,
-        tool: &event.tool,
-        file,
-        because,
-        call: &sum,
+    let decision = GateDecision {
+        gate: "tests-first".to_owned(),
+        done: done.to_owned(),
+        project: call.located.key.to_string(),
+        session: call.client.to_string(),
+        tool: event.tool.to_string(),
+        file: file.to_owned(),
+        because: because.to_owned(),
+        call: sum.to_string(),
     };
-    let line = serde_json::to_string(&decision).unwrap_or_default();
-    let logged = log::append_gate_decision(&call.env.files, call.env.now, &Clean::new(&line));
+    let logged = log::append_gate_decision(&call.env.files, call.env.now, decision);
     if let Err(error) = &logged {
         result.errors.push(Clean::new(&format!("gate: not recorded: {error}")));
     }
@@ -282,17 +265,10 @@ fn names_test(name: &str, test: &str) -> bool {
 
 /// Returns true if the same call of this session was held before.
 fn was_held(call: &HookCall, sum: &str) -> bool {
-    #[derive(serde::Deserialize)]
-    struct HeldCall {
-        done: String,
-        session: String,
-        call: String,
-    }
     let since = rutter_memory::Time::from_millis(call.env.now.millis() - HOLD_MILLIS);
-    let lines = log::gate_decisions(&call.env.files, since).unwrap_or_default();
+    let decisions = log::gate_decisions(&call.env.files, since).unwrap_or_default();
     let client: &str = &call.client;
-    lines
+    decisions
         .iter()
-        .filter_map(|(_, line)| serde_json::from_str::<HeldCall>(line).ok())
-        .any(|held| held.done == "held" && held.session == client && held.call == sum)
+        .any(|(_, made)| made.done == "held" && made.session == client && made.call == sum)
 }

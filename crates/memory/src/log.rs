@@ -7,7 +7,10 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use crate::data_dir::{DataDir, read_own};
+use crate::quote::truncate_start;
 use crate::{Clean, Id, Time};
 
 /// Size in bytes above which a new file begins.
@@ -25,6 +28,8 @@ pub const LOG_FILES: [&str; 6] = [
 const NEAR_MISSES: &str = "near-misses.log";
 /// Name of the file with the decisions of the gates.
 const GATES: &str = "gates.log";
+/// Maximum length of the file in a decision, in quarters of a token. The rest of a line is short.
+const MAX_DECISION_FILE_CHARS: usize = 300;
 /// Prefix of lines about a hook that failed.
 const HOOK_PREFIX: &str = "hook: ";
 /// Prefix of lines about a data directory that others could write to.
@@ -55,14 +60,45 @@ pub fn near_misses(files: &DataDir) -> io::Result<Vec<NearMiss>> {
     Ok(lines.into_iter().filter_map(parse).collect())
 }
 
-/// Appends a decision of a gate to a log of its own.
-pub fn append_gate_decision(files: &DataDir, now: Time, decision: &Clean) -> io::Result<()> {
-    append_to_file(files, GATES, now, decision)
+/// A decision of a gate about a call that it did not accept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateDecision {
+    /// The gate.
+    pub gate: String,
+    /// The action of the gate: `observed`, `held`, `asked`, `denied`, `passed`.
+    pub done: String,
+    /// The key of the project.
+    pub project: String,
+    /// The client's session.
+    pub session: String,
+    /// The tool of the call.
+    pub tool: String,
+    /// The file, relative to the root of the checkout; a long path without its start.
+    pub file: String,
+    /// The reason.
+    pub because: String,
+    /// A checksum of the call.
+    pub call: String,
 }
 
-/// Returns the decisions of the gates since a time, oldest first.
-pub fn gate_decisions(files: &DataDir, since: Time) -> io::Result<Vec<(Time, String)>> {
-    lines_with_prefix(files, GATES, since, "")
+/// Appends a decision of a gate to a log of its own.
+pub fn append_gate_decision(
+    files: &DataDir,
+    now: Time,
+    mut decision: GateDecision,
+) -> io::Result<()> {
+    // A line that is cut cannot be read again.
+    decision.file = truncate_start(&decision.file, MAX_DECISION_FILE_CHARS);
+    let line = serde_json::to_string(&decision)?;
+    append_to_file(files, GATES, now, &Clean::new(&line))
+}
+
+/// Returns the decisions of the gates since a time, oldest first. Lines that cannot be read are left out.
+pub fn gate_decisions(files: &DataDir, since: Time) -> io::Result<Vec<(Time, GateDecision)>> {
+    let lines = lines_with_prefix(files, GATES, since, "")?;
+    let parse =
+        |(at, line): (Time, String)| Some((at, serde_json::from_str::<GateDecision>(&line).ok()?));
+    Ok(lines.into_iter().filter_map(parse).collect())
 }
 
 /// A row that stayed just below the floor on a prompt for which nothing was shown.

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -100,22 +100,6 @@ pub fn read_hook_runs(folder: &Path) -> Vec<RecordedHookRun> {
     runs
 }
 
-/// Builds the command of a hook, as the client starts it.
-pub fn hook_command(start: &HookStart) -> Command {
-    match start {
-        HookStart::Shell(line) => {
-            let mut command = Command::new("/bin/sh");
-            command.args(["-c", line]);
-            command
-        }
-        HookStart::Exec { program, args } => {
-            let mut command = Command::new(program);
-            command.args(args);
-            command
-        }
-    }
-}
-
 /// Runs a hook with this process's stdin, passes its output on, and records all of it in a new folder below `folder`.
 pub fn record_hook_run(
     folder: &Path,
@@ -126,7 +110,7 @@ pub fn record_hook_run(
     let call = create_call_folder(folder)?;
     let begun = Instant::now();
     write_file(&call.join("start"), now().as_millis().to_string().as_bytes())?;
-    let mut command = hook_command(start);
+    let mut command = start.command();
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = match command.spawn() {
         Ok(child) => child,

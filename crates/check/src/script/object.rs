@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 use super::tokens::{PLACEHOLDER, Syntax, TokenKind, Tokens};
 
 /// Keys of an answer whose value is text. An expression there is taken for text.
-const TEXT_KEYS: [&str; 9] = [
+pub(super) const TEXT_KEYS: [&str; 9] = [
     "reason",
     "message",
     "permissionDecisionReason",

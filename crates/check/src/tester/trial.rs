@@ -35,6 +35,22 @@ pub enum HookStart {
 }
 
 impl HookStart {
+    /// Builds the command that the client would run.
+    pub fn command(&self) -> Command {
+        match self {
+            Self::Shell(line) => {
+                let mut command = Command::new("/bin/sh");
+                command.args(["-c", line]);
+                command
+            }
+            Self::Exec { program, args } => {
+                let mut command = Command::new(program);
+                command.args(args);
+                command
+            }
+        }
+    }
+
     /// Returns the start as one line.
     pub fn to_line(&self) -> String {
         match self {
@@ -180,18 +196,7 @@ impl TrialRunner {
     /// Builds the command that the client would run.
     fn command(&self, hook: &TestedHook, search: Option<&Path>) -> Command {
         let environment = &self.environment;
-        let mut command = match &hook.start {
-            HookStart::Shell(line) => {
-                let mut command = Command::new("/bin/sh");
-                command.args(["-c", line]);
-                command
-            }
-            HookStart::Exec { program, args } => {
-                let mut command = Command::new(program);
-                command.args(args);
-                command
-            }
-        };
+        let mut command = hook.start.command();
         command
             .current_dir(&environment.project)
             .env_clear()

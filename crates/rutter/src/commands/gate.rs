@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use rutter_gates::{ChangeDecision, FileChange, PassReason, render_denial};
 use rutter_hooks::decide_change_in;
 use rutter_memory::config::TestsFirstGateSettings;
-use rutter_memory::log;
+use rutter_memory::log::{self, GateDecision};
 use rutter_memory::project::LocatedProject;
 use rutter_memory::quote::PathLine as _;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::Format;
@@ -31,18 +31,12 @@ use replay::{DeniedCall, GateReplay, replay_calls};
 const COUNTED_DAYS: i64 = 14;
 const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1000;
 
-/// A line of the log of the gates.
-#[derive(Debug, Deserialize, Serialize)]
-struct LoggedDecision {
-    #[serde(default)]
+/// A recorded decision with its time.
+#[derive(Debug, Serialize)]
+struct TimedDecision {
     at: String,
-    gate: String,
-    done: String,
-    project: String,
-    session: String,
-    tool: String,
-    file: String,
-    because: String,
+    #[serde(flatten)]
+    decision: GateDecision,
 }
 
 pub(crate) fn run(command: &GateCommand, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
@@ -134,8 +128,8 @@ fn show_status(args: &GateStatusArgs, env: &Environment, ui: &mut Ui<'_>) -> Com
     let project = env.locate_project()?;
     let settings = env.load_config(Some(&project.root)).config.gates.tests_first;
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for decision in read_decisions(env, &project, COUNTED_DAYS)? {
-        *counts.entry(decision.done).or_default() += 1;
+    for timed in read_decisions(env, &project, COUNTED_DAYS)? {
+        *counts.entry(timed.decision.done).or_default() += 1;
     }
     if args.format.chosen() == Format::Json {
         return ui.print_json(&json!({
@@ -258,7 +252,7 @@ fn list_decisions(args: &ExplainGateArgs, env: &Environment, ui: &mut Ui<'_>) ->
     let mut decisions = read_decisions(env, &project, 365)?;
     if let Some(path) = &args.path {
         let end = path.trim_start_matches("./");
-        decisions.retain(|decision| decision.file.ends_with(end));
+        decisions.retain(|timed| timed.decision.file.ends_with(end));
     }
     decisions.reverse();
     decisions.truncate(args.limit);
@@ -270,7 +264,8 @@ fn list_decisions(args: &ExplainGateArgs, env: &Environment, ui: &mut Ui<'_>) ->
             "no decision is recorded here; `rutter gate status` shows which gates are enabled",
         )?);
     }
-    for LoggedDecision { at, done, tool, file, because, .. } in &decisions {
+    for TimedDecision { at, decision } in &decisions {
+        let GateDecision { done, tool, file, because, .. } = decision;
         writeln!(
             ui.out,
             "{at}  {done:<8}  {}  {}: {}",
@@ -287,19 +282,14 @@ fn read_decisions(
     env: &Environment,
     project: &LocatedProject,
     days: i64,
-) -> CommandResult<Vec<LoggedDecision>> {
+) -> CommandResult<Vec<TimedDecision>> {
     let since = rutter_memory::Time::from_millis(env.now.millis() - days * MILLIS_PER_DAY);
-    let lines = log::gate_decisions(&env.data_dir(), since).map_err(|error| {
+    let decisions = log::gate_decisions(&env.data_dir(), since).map_err(|error| {
         CommandError::Refused(format!(
             "could not read the log in {}: {error}; fix that and try again",
             env.data.to_line()
         ))
     })?;
-    let parse = |(at, line): (rutter_memory::Time, String)| {
-        let mut decision: LoggedDecision = serde_json::from_str(&line).ok()?;
-        decision.at = at.to_string();
-        Some(decision)
-    };
-    let is_here = |decision: &LoggedDecision| decision.project == project.key.as_str();
-    Ok(lines.into_iter().filter_map(parse).filter(is_here).collect())
+    let here = decisions.into_iter().filter(|(_, made)| made.project == project.key.as_str());
+    Ok(here.map(|(at, decision)| TimedDecision { at: at.to_string(), decision }).collect())
 }

@@ -127,6 +127,9 @@ fn modes_differ() {
     assert_eq!(decision(&write_file(&held, "src/cart.py", CODE)), "deny");
     assert_eq!(write_file(&held, "src/cart.py", CODE), Value::Null, "the same call passes");
     assert_eq!(decision(&write_file(&held, "src/cart.py", "def other():\n    return 2\n")), "deny");
+    let long = format!("src/{}cart.py", "deep folder/".repeat(150));
+    assert_eq!(decision(&write_file(&held, &long, CODE)), "deny");
+    assert_eq!(write_file(&held, &long, CODE), Value::Null, "a long path is remembered too");
 }
 
 #[test]

@@ -7,28 +7,15 @@ use rutter_contract::EventName;
 use rutter_contract::table::{UNIVERSAL_OUTPUT, event_spec};
 use serde_json::{Map, Value};
 
+use super::super::object::TEXT_KEYS;
 use super::tree::{SourceKind, SourceNode};
 
 const OPEN: char = '\u{e000}';
 const CLOSE: char = '\u{e001}';
 
-/// Keys whose value is text, in the contract and in answers of other programs.
-const TEXT_KEYS: [&str; 14] = [
-    "reason",
-    "message",
-    "permissionDecisionReason",
-    "additionalContext",
-    "systemMessage",
-    "stopReason",
-    "sessionTitle",
-    "displayContent",
-    "classifierContext",
-    "context",
-    "content",
-    "prompt",
-    "additional_context",
-    "system_message",
-];
+/// Keys whose value is text in answers of other programs.
+const FOREIGN_TEXT_KEYS: [&str; 5] =
+    ["context", "content", "prompt", "additional_context", "system_message"];
 
 /// Keys that decide, in the contract and in answers of other programs, with the value that is assumed for a computed one.
 const DECIDING_KEYS: [(&str, &str); 4] = [
@@ -101,7 +88,7 @@ impl SymbolicAnswer {
                 Value::Object(read.collect())
             }
             SourceKind::Literal(value) => value.clone(),
-            SourceKind::Text(Some(text)) if !TEXT_KEYS.contains(&key) || text.is_empty() => {
+            SourceKind::Text(Some(text)) if !is_text_key(key) || text.is_empty() => {
                 if !is_name(key, event) {
                     self.unknown_text.get_or_insert_with(|| key.to_owned());
                 }
@@ -128,7 +115,7 @@ impl SymbolicAnswer {
         let own = event_spec(event).output.into_iter().flatten();
         let is_known = UNIVERSAL_OUTPUT.iter().chain(own).any(|field| field.name == key)
             || matches!(key, "ok" | "async" | "interrupt" | "updatedPermissions");
-        if is_known && !TEXT_KEYS.contains(&key) {
+        if is_known && !is_text_key(key) {
             self.computed_key.get_or_insert_with(|| key.to_owned());
         }
         self.add_text(node, key)
@@ -140,10 +127,15 @@ fn is_name(key: &str, event: EventName) -> bool {
     const NAMES: [&str; 4] = ["type", "hookEventName", "suggested_action", "event"];
     let own = event_spec(event).output.into_iter().flatten();
     NAMES.contains(&key)
-        || TEXT_KEYS.contains(&key)
+        || is_text_key(key)
         || matches!(key, "ok" | "continue" | "suppressOutput" | "async" | "updatedPermissions")
         || DECIDING_KEYS.iter().any(|(name, _)| *name == key)
         || UNIVERSAL_OUTPUT.iter().chain(own).any(|field| field.name == key)
+}
+
+/// Returns true if the value of a key is text.
+fn is_text_key(key: &str) -> bool {
+    TEXT_KEYS.contains(&key) || FOREIGN_TEXT_KEYS.contains(&key)
 }
 
 /// A part of a symbolic text.
